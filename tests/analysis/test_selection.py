@@ -71,6 +71,21 @@ def test_a_point_without_a_number_is_chosen_no_more_than_a_failed_one(run_of):
         choose(runs, SELECT | {"measure": {"name": "metric", "of": "bits"}}, POINTS)
 
 
+def test_where_none_has_a_number_is_asked_of_the_split_of_the_search(run_of):
+    """Runs whose number is on train alone have none on valid, and one of valid alone is one."""
+    asked = {"measure": {"name": "metric", "of": "bits"}}
+    for split, refused in (("train", True), ("valid", False)):
+        runs = [search_run(run_of, point, 0, float(point)) for point in range(3)]
+        for run in runs:
+            run.metrics = {(split, "bits"): 0.5} if run.key["point"] < 2 else {}
+            run.status = "failed" if run.key["point"] == 2 else "done"
+        if refused:
+            with pytest.raises(MissingValue, match="no run of the search has a number of"):
+                choose(runs, asked, POINTS)
+        else:
+            assert choose(runs, asked, POINTS).point == 0
+
+
 def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):
     select = {"measure": {"name": "first_below", "threshold": 2.5, "of": "nll"}}
     runs = [search_run(run_of, point, 0, valid) for point, valid in enumerate((5.0, 6.0, 2.0))]

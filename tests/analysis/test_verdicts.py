@@ -71,6 +71,7 @@ def test_one_rival_of_many_refutes_only_after_holms_adjustment(judged):
     reason = "no in 1 of 2, but in none of them after Holm's adjustment"
     assert (found.verdict, found.reason) == ("undecided", reason)
     assert found.p == pytest.approx(p)
+    assert found.margin is None, "it is that of an answer which no longer stands"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from tensor_rnns.analysis import rules
 from tensor_rnns.analysis.claims import SolvesForm, Threshold
 from tensor_rnns.analysis.measures import is_exact, record_of
+from tensor_rnns.analysis.rules import seeds_that_decide
 from tensor_rnns.analysis.samples import passing, sample
 from tensor_rnns.analysis.stopping import Rule
 from tensor_rnns.experiments import Selector
@@ -39,6 +40,8 @@ def test_failures_are_counted_among_the_seeds_of_both_sides(judged):
     found = judged(f"test: order, {SIDES}, {NLL}", fails, blocks=MANY, keep=kept)
     assert (found.holds, found.failed, found.n) == ("unclear", 3, 6)
     assert found.reason.startswith("over a fifth of the seeds failed")
+    assert found.margin is None
+    assert seeds_that_decide(found.reason) is None, "more would not help while so many fail"
     late = diverging(lambda replica: replica.variant == "gru" and replica.seed > 10)
     found = judged(f"test: order, {SIDES}, {NLL}", late, blocks=MANY, keep=kept)
     assert (found.verdict, found.failed) == ("reproduced", 0)

@@ -25,6 +25,12 @@ TIED = "^guest cell my_leaky: its step gives replicas together other results tha
             r"needed above it: @dataclass\(frozen=True\)$",
         ),
         (EXAMPLE.replace("    hidden: int\n", ""), "it needs hidden"),
+        (EXAMPLE.replace("(Cell):", ":"), "^guest cell my_leaky: its class is no Cell; needed is `class "),
+        ("import sys\n" + EXAMPLE + "\nsys.exit(0)\n", r"SystemExit: 0 \(bad\.py:"),
+        (
+            EXAMPLE.replace("(h,) = state", "(h,) = state; p['W'].numpy()"),
+            r"my_leaky: its step fails: RuntimeError: Can't call numpy\(\) on Tensor that requires grad",
+        ),
         (EXAMPLE.replace("keep: float = 0.9", "keep: float"), "keep has no default"),
         (
             EXAMPLE.replace("return (self.keep", "return (torch.cat([h, h], -1) + self.keep")

@@ -141,6 +141,22 @@ def test_a_change_reaches_what_inherits_or_imports_and_nothing_else(
     assert {name for name in USES if before[name] != after[name]} == touched
 
 
+def test_a_class_that_is_found_in_a_table_counts_with_what_names_it(tmp_path):
+    """A dictionary of the module stands between the cell and the class that it is made of."""
+    text = (
+        'class Inner:\n    name = "inner"\n    x = 1\n\n\nKINDS: dict = {"inner": Inner}\n'
+        'MORE = OTHER = KINDS\n\n\nclass Outer:\n    name = "outer"\n    kinds = MORE\n\n\n'
+        'class Alone:\n    name = "alone"\n'
+    )
+    found = []
+    for number in (1, 2):
+        path = tmp_path / f"cells{number}.py"
+        path.write_text(text.replace("x = 1", f"x = {number}"))
+        found.append([digest.of_source(path, name) for name in ("outer", "alone")])
+    assert found[0][0] != found[1][0]
+    assert found[0][1] == found[1][1]
+
+
 def test_the_digest_of_a_room_counts_its_texts_too(tmp_path, monkeypatch):
     """A style sheet or the words of a page change figures and report as their code does."""
     monkeypatch.setattr(digest, "PACKAGE", tmp_path)

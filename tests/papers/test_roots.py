@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tensor_rnns import functions, papers
+from tensor_rnns.checking import calls
 from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue, digest
 
@@ -144,6 +145,8 @@ def test_a_relative_import_is_refused_where_code_is_counted(root, asks):
     papers.look_in([root])
     with pytest.raises(ValueError, match=r"relative.py:1: a relative import; allowed are whole names"):
         functions.code_of("compute", "other2025.relative")
+    (problem,) = calls.called(("compute",), "compute", "other2025.relative", {})
+    assert "a relative import; allowed are whole names" in problem[1]
 
 
 def test_a_name_counts_wherever_it_stands_in_the_arguments():

@@ -34,11 +34,27 @@ def test_seeds_that_came_for_another_claim_are_none_before_a_rule(monkeypatch, t
         extension.granted(catalogue, "x", 40, 70, tmp_path, planned=5)
 
 
-@pytest.mark.parametrize(("recorded", "asked"), [(5, 10), (12, 19)])
-def test_the_list_of_undecided_claims_counts_no_seeds_that_are_known(monkeypatch, tmp_path, recorded, asked):
-    """Seven of twelve came for another claim: a rule has to bring as many more."""
+def test_seeds_stay_below_those_of_a_search(monkeypatch, tmp_path):
+    monkeypatch.setattr(extension, "judge_claims", lambda *_: {"x": Judgement("unclear", UNDECIDED)})
+    catalogue = SimpleNamespace(claims=[], experiments={})
+    with pytest.raises(
+        ValueError, match="1,001 in all; allowed beside a search are at most 1,000, from which"
+    ):
+        extension.granted(catalogue, "x", 5, 996, tmp_path, planned=5, most=1000)
+    assert not (tmp_path / extension.FILE).exists()
+    with pytest.raises(ValueError, match="x: after 5 seeds, 995 more, once"):
+        extension.granted(catalogue, "x", 5, 995, tmp_path, planned=5, most=1000)
+
+
+@pytest.mark.parametrize(("recorded", "n", "asked"), [(5, "5", 10), (12, "5", 19), (5, "15", 7)])
+def test_the_list_of_undecided_claims_counts_no_seeds_that_are_known(
+    monkeypatch, tmp_path, recorded, n, asked
+):
+    """Seven of twelve came for another claim: a rule has to bring as many more. Twenty runs of three curves
+    are seven seeds."""
     unit = SimpleNamespace(name="p/e/c/v/main", seeds=5)
-    row = {"claim": "x", "verdict": UNDECIDED, "reason": "about 10 seeds would decide", "statement": "so"}
+    row = {"claim": "x", "verdict": UNDECIDED, "statement": "so", "n": n}
+    row["reason"] = f"about {20 if n == '15' else 10} seeds would decide"
     known = {
         "units": lambda *_: [unit], "needs": lambda _: {"x": ([unit.name], None)}, "rules": lambda _: {},
         "read_csv": lambda *_: [row], "hours_of_seeds": lambda _, seeds, __: float(seeds),

@@ -124,6 +124,9 @@ def test_what_other_code_retraced_does_not_count(results: Path, catalogue: Catal
 def test_a_summary_says_how_far_what_differs_is_off():
     same = {"losses": "3", "equal": "3", "first": "0.0", "largest": "0.0"}
     other = {"losses": "4", "equal": "2", "first": "0.001", "largest": "0.25"}
+    none = same | {"losses": "0", "equal": "0"}
+    said = "1 curves with 3 losses: 1 of the curves to the bit (1 more end as recorded, before a loss)"
+    assert retrace.summary([same, none]) == said
     assert retrace.summary([same, same]) == "2 curves with 6 losses: 2 of the curves to the bit"
     assert retrace.summary([same, other]).endswith(
         "1 of the curves to the bit, the others within 0.001 in the first loss; in 1 this grows beyond 0.01"

@@ -167,6 +167,15 @@ def test_answers_at_other_steps_than_the_targets_are_refused(model, each, known)
         first_batch.check_answers(net, task, first_batch.sound(task))
 
 
+def test_targets_of_more_steps_than_the_inputs_are_refused(known):
+    settings = settings_of("every_step", each=True)
+    task = tasks.build(settings)
+    net, first = models.build(settings, task.inputs, task.outputs), first_batch.sound(task)
+    longer = replace(first, targets=np.concatenate([first.targets, first.targets[:2]]))
+    with pytest.raises(ValueError, match="gives inputs of 7 steps and targets of 9; allowed: as many"):
+        first_batch.check_answers(net, task, longer)
+
+
 def test_a_job_refuses_the_task_before_it_trains(known, tmp_path):
     folders = [tmp_path / name for name in ("out", "state", "ready")]
     good, bad = (replace(replica(), settings=settings_of(wrong=wrong)) for wrong in ("", "one column"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns import yaml_files
-from tensor_rnns.checking.config import config_problems
+from tensor_rnns.checking.config import config_problems, misread
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,6 +94,23 @@ def test_what_snakemake_would_read_otherwise_is_refused(tmp_path, project, snake
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     assert re.search(f"config.yaml{words}", done.stderr)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("scale:\tlaptop\n", "config.yaml: not what Snakemake can read: while scanning "),
+        ("engine: <<\n", "config.yaml: not what Snakemake can read: could not determine a constructor "),
+        ("# nothing\n", "config.yaml: None given; allowed is `key: value`, one in a line"),
+        ("- scale\n", "config.yaml: ['scale'] given; allowed is "),
+        ("scale\n", "config.yaml: 'scale' given; allowed is "),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_refused(tmp_path, text, said):
+    (tmp_path / "config.yaml").write_text(text)
+    (problem,) = misread(tmp_path / "config.yaml")
+    assert problem.startswith(said)
+    assert "\n" not in problem
 
 
 @pytest.mark.parametrize(

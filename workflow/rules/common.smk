@@ -30,7 +30,7 @@ NAME = declared.NAME.pattern
 
 wildcard_constraints:
     scale="smoke|laptop|paper",
-    paper=r"[a-z0-9]+",
+    paper=NAME,
     stage="search|final",
     chunk=r"\d+",
     experiment=NAME,

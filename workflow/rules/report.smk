@@ -60,7 +60,7 @@ rule report:
         latex=lambda wildcards: [
             tool for tool in ("latexmk", "pdflatex") if shutil.which(tool)
         ],
-        guests=lambda wildcards, output: GUEST_CELLS,
+        guests=GUEST_CELLS,
     shell:
         "tensor-rnns {params.roots:q} report --scale {wildcards.scale:q} --data {params.data:q} {params.guests:q} "
         "--papers={params.papers:q} 2>&1 | tee {log:q}"

@@ -92,8 +92,7 @@ class ClaimContext:
         compares: how far that choice scatters is not known."""
         final = [run for sample in samples if not sample.exact for run in sample.runs if run.searched]
         few = intervals.few_searches(min(map(len, searches(self.runs, final)), default=intervals.SEARCHES))
-        unclear = not few or outcome.holds == "unclear"
-        return outcome if unclear else replace(outcome, holds="unclear").because(few)
+        return outcome.unclear(few) if few else outcome
 
     def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
         """The sample of the claim's measure under one selector."""
@@ -149,7 +148,7 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         if limit != 0 or tie is not None:
             outcome = lasting(outcome, *map(cut, pair, sides), tie is not None)
         if difference.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
-            outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
+            outcome = outcome.unclear("the seeds of a cohort are timed as one")
         outcomes.append(outcome)
     shown = context.chosen_by_few(every(outcomes, float if tie is None else abs), samples)
     if is_share(claim.measure) and is_share(other.measure) and not ratio:
@@ -174,7 +173,7 @@ def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> O
     late = first if rising else second
     late = first | second if tie and outcome.holds == "yes" else late
     hangs = late and outcome.holds != "unclear"
-    return replace(outcome, holds="unclear").because(LATER) if hangs else outcome
+    return outcome.unclear(LATER) if hangs else outcome
 
 
 def contrast(

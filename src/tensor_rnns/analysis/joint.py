@@ -60,5 +60,5 @@ def every(outcomes: Sequence[Outcome], unfavourable: Callable[[float], float]) -
     shown = max(least, key=lambda it: -math.inf if it.ours is None else unfavourable(it.ours))
     if holds != shown.holds:
         alone = f"no in {sum(outcome.holds == 'no' for outcome in outcomes)} of {len(outcomes)}"
-        shown = shown.because(f"{alone}, but in none of them after Holm's adjustment")
+        shown = replace(shown, margin=None).because(f"{alone}, but in none of them after Holm's adjustment")
     return replace(shown, holds=holds, doubt=doubt)

@@ -53,6 +53,11 @@ class Outcome:
         """The same with further reasons; empty ones are left out."""
         return replace(self, reasons=(*self.reasons, *(reason for reason in reasons if reason)))
 
+    def unclear(self, reason: str) -> "Outcome":
+        """Unclear for a reason that neither more seeds nor another number of ours would take away."""
+        reasons = tuple(told for told in self.reasons if seeds_that_decide(told) is None)
+        return replace(self, holds="unclear", margin=None, reasons=reasons).because(reason)
+
 
 def answer(yes: bool, no: bool) -> str:
     """yes, no, or unclear where neither is shown."""

@@ -59,15 +59,18 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     if empty or not points:
         raise ValueError(f"the search has {len(points)} points; without a run are {empty}")
 
-    def scores_of(measure: Mapping[str, Any]) -> list[float]:
-        """The score of each point by a measure, which reads the split of the search."""
+    def read(measure: Mapping[str, Any]) -> dict[str, Any]:
+        """A measure of the split of the search, where it is one of a split."""
         known = "split" in arguments(measure.get("name", ""))
-        reading = {"split": select.get("split", "valid")} if known else {}
-        return [score(group, reading | measure) for group in by_point]
+        return ({"split": select.get("split", "valid")} if known else {}) | measure
+
+    def scores_of(measure: Mapping[str, Any]) -> list[float]:
+        """The score of each point by a measure."""
+        return [score(group, read(measure)) for group in by_point]
 
     scores = scores_of(select["measure"])
     sound_runs = [run for run in runs if not run.failed]
-    if all(map(math.isnan, scores)) and sound_runs and not measured(sound_runs, select["measure"]):
+    if all(map(math.isnan, scores)) and sound_runs and not measured(sound_runs, read(select["measure"])):
         raise MissingValue(f"no run of the search has a number of {select['measure']}")
     lost = [math.isnan(scores[point]) or any(run.failed for run in own) for point, own in enumerate(by_point)]
     failed = [point for point in range(len(points)) if lost[point]]

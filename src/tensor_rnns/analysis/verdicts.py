@@ -199,7 +199,7 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: Cla
     failed_counts = isinstance(form, SolvesForm) or getattr(form, "passing", None)
     failed_counts = failed_counts or (measure and measure.measure in OF_FAILED)
     outcomes = [
-        replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
+        part.outcome.unclear("over a fifth of the seeds failed")
         if not failed_counts and any(sample.too_many_failed and not sample.exact for sample in part.samples)
         else part.outcome
         for part in parts

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tensor_rnns.experiments import catalogue, guests
+from tensor_rnns.experiments.digest import declared_in
 from tensor_rnns.messages import fault
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -79,7 +80,10 @@ def check_guests(paths: Sequence[Path | str]) -> None:
                     # As an engine reads a step, and as the eager loop runs it, with an axis of replicas.
                     if problem := engine.step_problem(cell, ((), (2,))) or engine.untrainable(cell):
                         raise ValueError(f"guest cell {name}: {problem}")
-            except Exception as error:  # a guest is anyone's code
+                if lost := sorted({*declared_in(home)} - {*cells.guests(home)}):
+                    told = f"guest cell {lost[0]}: its class is no Cell"
+                    raise ValueError(f"{told}; needed is `class ...(Cell)`, Cell of tensor_rnns.cells.base")
+            except (Exception, SystemExit) as error:  # a guest is anyone's code
                 if isinstance(error, ValueError) and str(error).startswith("guest cell "):
                     raise
                 raise ValueError(f"guest cell {name}: {fault(error, str(home).__eq__)}") from None

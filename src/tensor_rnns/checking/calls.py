@@ -48,6 +48,7 @@ def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -
     """What is wrong with a function's name, or with the arguments given to it."""
     try:
         declaration = functions.arguments(kind, name)
+        functions.called(kind, name, given)
     except ValueError as error:
         yield (*location, "function"), str(error)
         return

@@ -8,7 +8,7 @@ import yaml
 from jsonschema import Draft202012Validator, validators
 
 from tensor_rnns import yaml_files
-from tensor_rnns.messages import suggestion
+from tensor_rnns.messages import shortened, suggestion
 
 CONFIG = Path("config.yaml")
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
@@ -42,9 +42,13 @@ def misread(path: Path) -> list[str]:
     than stand there, as for 12:00 or 010, or one of two values of a key."""
     try:
         ours = yaml_files.read(path).content
+        theirs = yaml.safe_load(path.read_text(encoding="utf-8"))
     except ValueError as error:
         return [str(error)]
-    theirs = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:  # as of a tab, which the one parser takes and the other does not
+        return [f"{path.name}: not what Snakemake can read: {shortened(' '.join(str(error).split()), 400)}"]
+    if not isinstance(ours, Mapping) or not isinstance(theirs, Mapping):
+        return [f"{path.name}: {shortened(repr(ours), 100)} given; allowed is `key: value`, one in a line"]
     pairs = {key: [repr(of.get(key)) for of in (ours, theirs)] for key in ours.keys() | theirs.keys()}
     return [
         f"{path.name}: {key} is {written}, which Snakemake reads as {read}; allowed is what both read alike"

@@ -71,6 +71,7 @@ def paper_problems(folder: Path) -> Iterator[str]:
     if wrong := placed(header, partial(problems, PaperForm)) if header.exists() else []:
         yield from wrong
         return
+    yield from (f"{path}: the ending .yml; allowed is .yaml" for path in sorted(folder.glob("[!.]*.yml")))
     needed = {values.FILE: catalogue.header_of(folder).get("tolerances")}
     needed[ledger.FILE] = (folder / score.FILE).exists()
     if absent := [name for name, named in needed.items() if named and not (folder / name).exists()]:

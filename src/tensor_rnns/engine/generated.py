@@ -200,8 +200,8 @@ class Generated(Engine):
 
 @functools.cache
 def without_code(engine: Generated, block: str) -> str | None:
-    """The operation of the cell of a `cell` block that `engine` has no code for; None where it has all. Found
-    once for this code of the package."""
+    """The operation of the cell of a `cell` block that `engine` has no code for; None where it has all, which
+    is found once for this code of the package."""
     cell = cells.build(json.loads(block), INPUTS)
 
     def find() -> str | None:
@@ -212,7 +212,8 @@ def without_code(engine: Generated, block: str) -> str | None:
         return None
 
     try:
-        return trial.found_once(cell, ("operations", engine.name, block), find)
+        # A module that the step calls may have changed since: what was missing then is looked for again.
+        return trial.found_once(cell, ("operations", engine.name, block), find) and find()
     except BuildError as error:
         return str(error)
     except Exception as error:  # a step is anyone's code

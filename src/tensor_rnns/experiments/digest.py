@@ -89,6 +89,9 @@ def of_source(path: Path, name: str | None = None) -> str:
 def used_by(name: str, tree: ast.Module) -> set[ast.stmt]:
     """The class that declares `name`, and what its module defines and it names, itself or by others."""
     by_name = {getattr(node, "name", None): node for node in tree.body}
+    for node in tree.body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        by_name |= {target.id: node for target in targets if isinstance(target, ast.Name)}
     used: set[ast.stmt] = set()
     found = {node for node in tree.body if declared_name(node) == name}
     while found:

@@ -1,6 +1,6 @@
 """Seconds of an update and megabytes of a job from the work that they do.
 
-    seconds = factor(cell) * (c0 + c1 S + c2 T + c3 S T + c4 S T B + ... + c10 S P)
+    seconds = factor(cell) * (c0 + c1 S + c2 T + c3 S T + c4 S T B + ... + c11 S P)
 
 for S replicas and P parameters that are gone over, with coefficients of each engine that are not negative.
 They stand in benchmarks/recorded/costs.json, fitted by `python -m benchmarks.costs` to the measured updates

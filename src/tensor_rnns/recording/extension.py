@@ -14,7 +14,7 @@ from tensor_rnns.analysis.rules import is_irrefutable, seeds_that_decide
 from tensor_rnns.analysis.stopping import FILE, Rule, rules
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import RECORDED, SEARCH_SEED
 from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.recording import store
 from tensor_rnns.recording.cost import Costs
@@ -51,6 +51,9 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
         held = [store.seeds(unit, results) for unit in its]
         rule = stopping.get(row["claim"])
         # Seeds that came for another claim are known: a rule has to bring as many more.
+        # What is pooled over curves is counted in runs.
+        counted = rule.counted(min(held)) if rule else min(*held, *(unit.seeds for unit in its))
+        decide = math.ceil(decide / max(1, round(int(row["n"]) / counted)))
         known_ones = 0 if rule else min(held) - min(unit.seeds for unit in its)
         decide = max(decide, min(held) + known_ones) if known_ones > 0 else decide
         hours = sum(hours_of_seeds(unit, decide - have, costs) for unit, have in zip(its, held, strict=True))
@@ -69,10 +72,11 @@ def committed(path: Path) -> bool:
 
 
 def granted(
-    catalogue: Catalogue, claim: str, held: int, seeds: int, results: Path, planned: float = math.inf
-) -> int:
+    catalogue: Catalogue, claim: str, held: int, seeds: int, results: Path, planned: float = math.inf,
+    most: float = math.inf,
+) -> int:  # fmt: skip
     """How many final seeds the claim's curves are to have now, each of which has at least `held`, of which
-    the first `planned` are no other claim's.
+    the first `planned` are no other claim's, and which may have at most `most`.
 
     The first call writes the rule and refuses (ValueError), and so does any that the rule does not allow.
     """
@@ -82,6 +86,9 @@ def granted(
     rule = written.get(claim) or Rule(claim, int(min(held, planned)), seeds)
     if judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
+    if rule.most > most:
+        told = f"{asked}, {rule.most:,} in all; allowed beside a search are at most {most:,}"
+        raise ValueError(f"{told}, from which on its own are numbered")
     known = held - rule.before
     if claim not in written and known and rule.most - held < known:
         raise ValueError(f"{asked}; {known} are there and known, allowed are at least {2 * known}")
@@ -106,6 +113,7 @@ def units_of_claim(catalogue: Catalogue, settings: Settings, claim: str, seeds: 
     names, _ = known[claim]
     own = [it for it in units(catalogue.experiments.values(), settings.cohort_size) if it.name in names]
     held, planned = min(store.seeds(it, settings.results) for it in own), min(it.seeds for it in own)
-    wanted = granted(catalogue, claim, held, seeds, settings.results, planned)
+    most = SEARCH_SEED if any(unit.search for unit in own) else math.inf
+    wanted = granted(catalogue, claim, held, seeds, settings.results, planned, most)
     every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
     return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]

@@ -149,9 +149,12 @@ def keep(rows: Iterable[Mapping[str, Any]], results: Path) -> None:
 
 def summary(rows: Collection[Mapping[str, str]]) -> str:
     """How many curves of `rows` have the recorded losses to the bit, and how far the others are off."""
+    rows, all_rows = [row for row in rows if int(row["losses"])], rows
     equal = [row for row in rows if row["equal"] == row["losses"]]
     total = sum(int(row["losses"]) for row in rows)
     said = f"{len(rows):,} curves with {total:,} losses: {len(equal):,} of the curves to the bit"
+    if none := len(all_rows) - len(rows):
+        said += f" ({none:,} more end as recorded, before a loss)"
     if len(equal) == len(rows):
         return said
     first, grown = (

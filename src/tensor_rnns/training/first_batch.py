@@ -9,7 +9,7 @@ import torch
 
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models import Model
-from tensor_rnns.models.recurrent import Recurrent
+from tensor_rnns.models.recurrent import EveryStep, Recurrent
 from tensor_rnns.tasks import Batch, Task
 
 WHERE = ", its first batch: "
@@ -113,3 +113,7 @@ def check_answers(model: Model, task: Task, batch: Batch) -> None:
         given, allowed = ("one answer", "each step") if once else ("each step", "one answer")
         told = f"the task {task.name} gives targets of {given}"
         raise ValueError(f"model {model.name}: {told}; allowed: of {allowed}, as it answers")
+    steps, due = len(batch.inputs), len(batch.targets)
+    if isinstance(model, EveryStep) and steps != due:
+        told = f"the task {task.name} gives inputs of {steps} steps and targets of {due}"
+        raise ValueError(f"model {model.name}: {told}; allowed: as many")
