@@ -50,14 +50,13 @@ def test_gates_and_candidates_give_the_next_state(net):
         next(net(BINDING, {"name": "gru", "hidden": 4}).layers(inputs)).gates()
 
 
-def test_over_time_shows_a_few_items_through_the_link(net):
+def test_over_time_shows_a_few_items(net):
     one = net(BINDING, TGU)
     inputs, targets = one.items("test", 2)
-    found, rows = functions.probe("over_time")(one, {"items": 2, "link": "sigmoid"})
+    found, rows = functions.probe("over_time")(one, {"items": 2})
     assert rows == []
     assert {name: tuple(values.shape) for name, values in found.items()} == {
-        "inputs": (12, 2, 5), "targets": (12, 2, 3), "outputs": (12, 2, 3), "states": (12, 2, 4),
-        "gates": (12, 2, 4), "candidates": (12, 2, 4),
+        "inputs": (12, 2, 5), "targets": (12, 2, 3), "outputs": (12, 2, 3), "gates": (12, 2, 4)
     }  # fmt: skip
     assert {values.dtype for values in found.values()} == {torch.float32}
     np.testing.assert_array_equal(found["inputs"], inputs.float())
@@ -66,10 +65,8 @@ def test_over_time_shows_a_few_items_through_the_link(net):
     np.testing.assert_allclose(found["outputs"], 1 / (1 + np.exp(-logits)), rtol=1e-6)
     plain, _ = functions.probe("over_time")(net(ADDITION, {"name": "gru", "hidden": 4}, "last_output"), {})
     assert {name: tuple(values.shape) for name, values in plain.items()} == {
-        "inputs": (9, 4, 2), "targets": (4, 1), "outputs": (9, 4, 1), "states": (9, 4, 4)
+        "inputs": (9, 4, 2), "targets": (4, 1), "outputs": (9, 4, 1)
     }  # fmt: skip
-    with pytest.raises(ValueError, match="link is 'softmax'; allowed are none, sigmoid"):
-        functions.probe("over_time")(one, {"link": "softmax"})
 
 
 @pytest.mark.parametrize("name", functions.sources("probe"))

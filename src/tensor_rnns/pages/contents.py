@@ -69,12 +69,11 @@ class Sources:
 
 
 def count(sources: Sources, what: str, paper: str) -> str:
-    """How many a paper has: artefacts, claims, statements, tested and untested ones."""
+    """How many a paper has: artefacts, statements, tested and untested ones."""
     catalogue = sources.catalogue
     rows = coverage.statements(catalogue, paper, Path()) if paper in catalogue.papers else []
     numbers = {
         "artefacts": sum(home == paper for home, _ in catalogue.artefacts),
-        "claims": sum(claim.paper == paper for claim in catalogue.claims),
         "statements": len(rows),
         "tested": sum(row.planned for row in rows),
         "untested": sum(bool(row.untested) and not row.planned for row in rows),

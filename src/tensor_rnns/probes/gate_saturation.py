@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.probes.trained import Findings, Layer, Trained, one_step_before
-from tensor_rnns.rows import row, rows_of, series
+from tensor_rnns.rows import Rows, series
 
 LEFT, RIGHT = 0.1, 0.9
 """A gate is left-saturated below the first and right-saturated above the second number."""
@@ -15,36 +15,21 @@ LETTERS = {"lstm": {"input": "i", "forget": "f", "output": "o"}, "gru": {"update
 
 
 def probe(trained: Trained, *, split: Literal["train", "valid", "test"], rows: int, steps: int) -> Findings:
-    """Table rows of one replica with gates, over the first `steps` steps, or all, of `rows` rows of `split`.
+    """Table rows of one replica with gates, over the first `steps` steps, or all, of `rows` rows of `split`;
+    no arrays.
 
     Where the task carries states, so does the probe, from a zero state on. Gates are called as in LETTERS,
     and `convex` in a cell with one gate p. Rows of the item `<gate>-<layer>`, index the unit: left and right,
-    the shares of time below 0.1 and above 0.9, and mean. Rows of the item `<gate>`, over all layers and
-    units: left_over_right and right_over_left, the least over layers of the mean of one minus the mean of the
-    other; median_mean, the median over units of their mean; largest_left, the largest share of a unit.
-    Item `text`: steps, how many there were. Arrays: `<gate>-<layer>` [rows, 3, H], left, right and mean of
-    each row of text by itself.
+    the shares of time below 0.1 and above 0.9, and mean.
     ValueError for a split without so many rows, and for a cell whose gates are unknown.
     """
-    inputs = text(trained, split, rows, steps)
-    arrays: dict[str, Tensor] = {}
-    for number, layer in enumerate(trained.layers(inputs), start=1):
+    table: Rows = []
+    for number, layer in enumerate(trained.layers(text(trained, split, rows, steps)), start=1):
         for name, gate in gates_of(layer).items():
-            shares = [(gate < LEFT).double(), (gate > RIGHT).double(), gate]
-            arrays[f"{name}-{number}"] = torch.stack([values.mean(0) for values in shares], dim=1)
-    table = [row("text", "steps", len(inputs))]
-    for item, values in arrays.items():
-        for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
-            table += series(item, name, units)
-    for gate_name in dict.fromkeys(item.partition("-")[0] for item in arrays):
-        means = torch.stack([v.mean(0) for item, v in arrays.items() if item.partition("-")[0] == gate_name])
-        margin = (means[:, 0] - means[:, 1]).mean(1)
-        numbers = {
-            "left_over_right": margin.min(), "right_over_left": (-margin).min(),
-            "median_mean": means[:, 2].flatten().quantile(0.5), "largest_left": means[:, 0].max(),
-        }  # fmt: skip
-        table += rows_of({gate_name: numbers})
-    return arrays, table
+            shares = {"left": (gate < LEFT).double(), "right": (gate > RIGHT).double(), "mean": gate}
+            for share, values in shares.items():
+                table += series(f"{name}-{number}", share, values.mean((0, 1)))
+    return {}, table
 
 
 def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.base import linear
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
@@ -17,8 +17,9 @@ LARGEST = 1e300
 """Stands for a norm beyond all numbers."""
 
 
-def probe(trained: Trained, *, items: int = 100) -> Findings:
-    """Table rows of one replica of a net that reads its last state, on the first `items` test items (100).
+def probe(trained: Trained, *, items: int = 100, length: int | None = None) -> Findings:
+    """Table rows of one replica of a net that reads its last state, on the first `items` test items (100), of
+    `length` steps in place of those of the task where it is given.
 
     For the items `initial` (the replica's initial weights) and `trained` (those it kept): log_ratio, the
     decimal logarithm of the norm of dL/dh_0 over the norm of dL/dh_T. L is the loss on these items, h_0 all
@@ -32,12 +33,11 @@ def probe(trained: Trained, *, items: int = 100) -> Findings:
             f"gradient_ratio looks at one layer read at the last step, not at the model {model.name} of "
             f"{model.layers} layers"
         )
-    initial = {
-        name: torch.from_numpy(value) for name, value in model.initialise(rng(trained.init_seed)).items()
-    }
+    if length is not None:
+        trained = replace(trained, task=replace(trained.task, length=length))
     inputs, targets = trained.items("test", items)
     rows = []
-    for item, parameters in (("initial", initial), ("trained", trained.parameters)):
+    for item, parameters in (("initial", trained.initial), ("trained", trained.parameters)):
         ratio = log_ratio(trained, parameters, inputs, targets)
         if not math.isnan(ratio):
             rows.append(row(item, "log_ratio", ratio))

@@ -6,27 +6,23 @@ from tensor_rnns.rows import rows_of
 
 
 def probe(trained: Trained, *, items: int = 100) -> Findings:
-    """Arrays and table rows of one replica with gates p and candidates z, over `items` items
-    of the test split; of a task that carries states over its first batch alone, from a zero state.
+    """Table rows of one replica with gates p and candidates z, over `items` items of the test split; of a
+    task that carries states over its first batch alone, from a zero state. No arrays.
 
     Rows: of the item `gate` mean, left (share of p below 0.1) and right (above 0.9), over all units, steps
     and items; of `state` largest, max abs(h); of `candidate` largest, max abs(z); of `bound` error, by how
     much abs(h_t) of some unit exceeds its largest abs(z_s), s <= t, at most: 0 for a convex gate from h_0 =
-    0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell without a convex gate.
+    0. ValueError for a cell without a convex gate.
     """
     inputs, _ = trained.items("test", items)
     layer = next(trained.layers(inputs))
     states, (gate, candidate) = layer.outputs, layer.gates()
     excess = states.abs() - candidate.abs().cummax(0).values
-    units = {
-        "mean": gate.mean((0, 1)),
-        "left": (gate < LEFT).double().mean((0, 1)),
-        "right": (gate > RIGHT).double().mean((0, 1)),
-    }
+    shares = {"left": (gate < LEFT).double().mean(), "right": (gate > RIGHT).double().mean()}
     numbers = {
-        "gate": {name: values.mean() for name, values in units.items()},
+        "gate": {"mean": gate.mean(), **shares},
         "state": {"largest": states.abs().max()},
         "candidate": {"largest": candidate.abs().max()},
         "bound": {"error": excess.max().clamp(min=0)},
     }
-    return units, rows_of(numbers)
+    return {}, rows_of(numbers)

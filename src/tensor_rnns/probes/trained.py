@@ -15,6 +15,7 @@ from tensor_rnns import datasets, engine, models, tasks
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.run_folders import read_record, run_name
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.files import damaged
 from tensor_rnns.models import Model
 from tensor_rnns.rows import Rows
@@ -28,6 +29,14 @@ Findings = tuple[dict[str, Tensor | np.ndarray], Rows]
 def one_step_before(values: Tensor) -> Tensor:
     """`values` [T, ..] one step later, 0 at the first."""
     return torch.cat([torch.zeros_like(values[:1]), values[:-1]])
+
+
+def correlation(a: Tensor, b: Tensor) -> Tensor:
+    """Pearson correlation of the columns of a with those of b [N, ..]; 0 where either is constant."""
+    constant = (a.amax(0) == a.amin(0)) | (b.amax(0) == b.amin(0))
+    a, b = a - a.mean(0), b - b.mean(0)
+    spread = (a.square().sum(0) * b.square().sum(0)).sqrt()
+    return torch.where(constant, 0.0, (a * b).sum(0) / spread.clamp(min=1e-30))
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,12 @@ class Trained:
     def cohort(self) -> dict[str, Tensor]:
         """The parameters with a replica axis of one."""
         return {name: value[None] for name, value in self.parameters.items()}
+
+    @cached_property
+    def initial(self) -> dict[str, Tensor]:
+        """The parameters that the replica began with."""
+        drawn = self.model.initialise(rng(self.init_seed))
+        return {name: torch.from_numpy(value) for name, value in drawn.items()}
 
     def require(self, probe: str, **kinds: type) -> None:
         """ValueError where the task or the model is not of the kind that `probe` looks at."""

@@ -12,11 +12,11 @@ from tensor_rnns.papers.chapter10 import (
     addresses,
     cliffs,
     forget_gates,
-    long_flow,
     past_in_state,
     reservoir,
     weights_of_time,
 )
+from tensor_rnns.probes import gradient_ratio
 from tensor_rnns.probes.trained import Trained
 
 
@@ -68,10 +68,10 @@ def test_a_gate_that_shuts_at_the_marker():
     shut = 1 / (1 + math.exp(4))
     assert told["at_resets"] == pytest.approx(shut)
     assert told["elsewhere"] == pytest.approx(1 - shut)
-    assert told["opened"] == told["best_opened"] == pytest.approx(1 - 2 * shut)
+    assert told["best_opened"] == pytest.approx(1 - 2 * shut)
     assert arrays["forget"].shape == (40, 3)
-    np.testing.assert_array_equal(arrays["resets"], arrays["inputs"][:, 1] > 0)
     inputs = found.items("test", 50)[0]
+    np.testing.assert_array_equal(arrays["resets"], inputs[:, 0, 1] > 0)
     scales = np.where(inputs[..., 1] > 0, 1 / (1 - shut), 1 / shut)
     variation = scales.std(0, ddof=1) / scales.mean(0)
     assert told["varied"] == pytest.approx(variation.mean())
@@ -103,12 +103,12 @@ def test_the_flow_of_a_linear_net_is_its_eigenvalue_to_the_power_of_the_length()
         cell__U=0.9 * torch.eye(3),
         read_out__W=[[1.0], [2.0], [3.0]],
     )
-    told = numbers(long_flow.probe(found, length=40, items=10)[1])
+    told = numbers(gradient_ratio.probe(found, length=40, items=10)[1])
     assert told["trained", "log_ratio", 0] == pytest.approx(40 * math.log10(0.9))
 
 
 def test_a_memory_that_compares_whole_keys():
-    """A sharp one finds each key; without its bits it averages; two queries lie (K^2 - 1) / 3 K apart."""
+    """A sharp one finds each key; without its bits it averages."""
     found = trained(
         {"name": "key_value", "pairs": 4},
         {"name": "key_value_memory", "key_bits": 6, "width": 6, "shared": True},
@@ -120,7 +120,6 @@ def test_a_memory_that_compares_whole_keys():
     told = numbers(rows)
     assert told["trained", "right", 0] == pytest.approx(1, abs=1e-6)
     assert told["trained", "entropy", 0] < 1e-5
-    assert told["trained", "jump", 0] == pytest.approx(1.25, abs=0.1)
     assert told["blanked", "accuracy", 0] == 1.0
     assert 0.9 < told["blanked", "accuracy", 1] < 1
     assert told["blanked", "accuracy", 6] == pytest.approx(11 / 16 - 3 / 32, abs=0.1)

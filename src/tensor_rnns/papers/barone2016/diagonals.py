@@ -3,22 +3,20 @@
 import torch
 from torch import Tensor
 
-from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of
 
 
 def probe(trained: Trained) -> Findings:
-    """Diagonals D of each gate and norms of the factors of one replica, after training and before.
+    """Diagonals D of each gate and norms of the factors of one replica, after training and before; no arrays.
 
     Rows of the items D_gate: `mean` and `spread` of the absolute values, `ratio` of their mean to that before
     training. Of the item diagonals: `least_ratio`, the smallest of these. Of the items L_gate and R_gate:
-    `largest`, the largest norm of what goes into one unit, and `before`, that before training. Arrays:
-    D_gate [H]. ValueError for a cell without diagonals.
+    `largest`, the largest norm of what goes into one unit, and `before`, that before training. ValueError for
+    a cell without diagonals.
     """
     own = {name.removeprefix("cell/"): value for name, value in trained.parameters.items()}
-    drawn = trained.model.initialise(rng(trained.init_seed))
-    first = {name: torch.from_numpy(drawn[f"cell/{name}"]) for name in own if f"cell/{name}" in drawn}
+    first = {name.removeprefix("cell/"): value for name, value in trained.initial.items()}
     diagonals = {name: own[name] for name in own if name.startswith("D_")}
     if not diagonals:
         raise ValueError("the probe diagonals looks at a cell with diagonals, map: low_rank_diagonal")
@@ -26,7 +24,7 @@ def probe(trained: Trained) -> Findings:
     numbers["diagonals"] = {"least_ratio": min(row["ratio"] for row in numbers.values())}
     for name in [name for name in own if name[:2] in ("L_", "R_") or name == "R"]:
         numbers[name] = {"largest": largest(own[name]), "before": largest(first[name])}
-    return {name: value.flatten() for name, value in diagonals.items()}, rows_of(numbers)
+    return {}, rows_of(numbers)
 
 
 def of_diagonal(value: Tensor, first: Tensor) -> dict[str, float]:

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.key_value_memory import KeyValueMemory
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of, series
@@ -19,22 +18,18 @@ def probe(trained: Trained) -> Findings:
     """Table rows of one memory on all test items of its task, and arrays of the first ten.
 
     w are its weights over K cells. Rows of the items `initial` and `trained`: right, the mean weight on the
-    cell where the pair was stored; entropy of w in nats. Of `trained` also: jump, the mean distance between
-    the most weighted cells of two random queries to one store. Of the item `blanked`, index the number of
-    bits of the query that are 0: bits, that number, and accuracy. Arrays: `weights` and `stored` [10, 1, K],
-    the cell that was meant. ValueError for another model or task.
+    cell where the pair was stored; entropy of w in nats. Of the item `blanked`, index the number of bits of
+    the query that are 0: bits, that number, and accuracy. Arrays: `weights` and `stored` [10, 1, K], the cell
+    that was meant. ValueError for another model or task.
     """
     trained.require("addresses", model=KeyValueMemory, task=KeyValue)
     batch = batch_of(trained)
-    cell, drawn = batch.extra["cell"], trained.model.initialise(rng(trained.init_seed))
-    first = {name: torch.from_numpy(value)[None] for name, value in drawn.items()}
-    numbers, w = {}, torch.empty(0)
+    first = {name: value[None] for name, value in trained.initial.items()}
+    cell, numbers, w = batch.extra["cell"], {}, torch.empty(0)
     for item, values in (("initial", first), ("trained", trained.cohort)):
         w = weights(trained, values, batch)
         right = w.gather(0, cell[None])[0].mean()
         numbers[item] = {"right": right, "entropy": -(w * w.clamp(min=1e-300).log()).sum(0).mean()}
-    other = weights(trained, trained.cohort, asked_again(trained, batch))
-    numbers["trained"]["jump"] = (w.argmax(0) - other.argmax(0)).abs().double().mean()
     shown = {"weights": w[:, :10].T, "stored": one_hot(cell[:10], len(w))}
     arrays = {name: values.float().unsqueeze(1) for name, values in shown.items()}
     accuracies = blanked(trained)
@@ -51,15 +46,6 @@ def batch_of(trained: Trained) -> Batch:
     )
     cells = torch.cat([torch.from_numpy(part.extra["cell"]) for part in parts])
     return Batch(inputs.unsqueeze(1), targets[None], len(cells), extra={"cell": cells})
-
-
-def asked_again(trained: Trained, batch: Batch) -> Batch:
-    """The same stores with the query for another cell, that of the item before."""
-    bits, cell = trained.task.key_bits, batch.extra["cell"].roll(1)
-    keys = batch.inputs[cell, 0, torch.arange(len(cell)), :bits]
-    inputs = batch.inputs.clone()
-    inputs[-1, 0, :, :bits] = torch.from_numpy(trained.task.queried(keys.numpy(), trained.data_seed))
-    return replace(batch, inputs=inputs)
 
 
 def weights(trained: Trained, values: Mapping[str, Tensor], batch: Batch) -> Tensor:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tensor_rnns.models.feedback import FedBack
 from tensor_rnns.probes.trained import Findings, Trained
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.rows import rows_of
 
 LATE = 10
 """Steps at the end over which the free run is judged."""
@@ -16,11 +16,11 @@ def probe(trained: Trained, *, items: int = 300, kick: float = 0.1, after: int =
     """Table rows over `items` items of the test split.
 
     `error`: `one_step`, mean squared error of the steps after the warm-up where each is fed the right answer;
-    `free`, where each is fed the net's own; `early` and `late`, that of the first and the last ten of them;
-    `ratio`, late over one_step. `kicked`, `error`: that of the step `after` the first of the free run, where
-    the norm `kick` is added to the state in a fixed direction. `states`, `distance`: between the mean states
-    of both modes over the last ten steps, over their spread. Item `horizon`: `free`, by steps since the
-    warm-up. ValueError for another model.
+    `free`, where each is fed the net's own; `early` and `late`, that of the first and the last ten of them.
+    `kicked`, `error`: that of the step `after` the first of the free run, where the norm `kick` is added to
+    the state in a fixed direction. `states`, `distance`: between the mean states of both modes over the last
+    ten steps, over their spread. Array `free`: that error by steps since the warm-up. ValueError for another
+    model.
     """
     trained.require("free_running", model=FedBack)
     inputs, targets = trained.items("test", items)
@@ -34,18 +34,11 @@ def probe(trained: Trained, *, items: int = 300, kick: float = 0.1, after: int =
     clouds = [states[-LATE:].flatten(0, 1) for states in (forced_states, free_states)]
     distance = (clouds[0].mean(0) - clouds[1].mean(0)).norm() / clouds[0].std(0).norm()
     numbers = {
-        "error": {
-            "one_step": one_step,
-            "free": error.mean(),
-            "early": early,
-            "late": late,
-            "ratio": late / one_step,
-        },
+        "error": {"one_step": one_step, "free": error.mean(), "early": early, "late": late},
         "kicked": {"error": (kicked - targets).square()[warm + after].mean()},
         "states": {"distance": distance},
     }
-    rows = rows_of(numbers) + series("horizon", "free", error)
-    return {"free": error}, rows
+    return {"free": error}, rows_of(numbers)
 
 
 def run(trained: Trained, inputs: Tensor, free_from: int, kick: float = 0.0) -> tuple[Tensor, Tensor]:

@@ -5,7 +5,7 @@ import torch
 
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Findings, Trained
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.strings import LENGTHS, Endings
 
 SAMPLES = 2
@@ -17,10 +17,7 @@ LONGEST = 30
 def probe(trained: Trained, *, samples: int = 2000) -> Findings:
     """Table rows of the item `strings`, from `samples` strings drawn symbol by symbol: `variation`, the total
     variation between their lengths and those of the task, and `malformed`, the share that are not a .. az as
-    long as they were meant to be. The array `lengths` and the rows `share` of an item of this name: the share
-    of each length from 0 on.
-
-    ValueError for another task.
+    long as they were meant to be; no arrays. ValueError for another task.
     """
     trained.require("sampled_strings", task=Endings)
     drawn, lengths = generated(trained, samples)
@@ -31,7 +28,7 @@ def probe(trained: Trained, *, samples: int = 2000) -> Findings:
     right = (drawn == np.where(place == lengths - 1, 1, 0)) | (place >= lengths)
     formed = right.all(0) & (lengths < LONGEST) & (lengths > 0)
     numbers = {"variation": np.abs(shares - wanted).sum() / 2, "malformed": 1 - formed.mean()}
-    return {"lengths": shares}, rows_of({"strings": numbers}) + series("lengths", "share", shares)
+    return {}, rows_of({"strings": numbers})
 
 
 def generated(trained: Trained, samples: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
@@ -15,10 +14,6 @@ def probe(trained: Trained) -> Findings:
     off, their distance from it. Of links with a delay beside links of one step: of the item `links`, names
     initial and trained, the norm of V over that of U. ValueError for another cell.
     """
-    drawn = {
-        name: torch.from_numpy(value)
-        for name, value in trained.model.initialise(rng(trained.init_seed)).items()
-    }
     if "cell/a" in trained.parameters:
         alphas = torch.sigmoid(trained.parameters["cell/a"]).flatten().tolist()
         rows = [row("alpha", "trained", alpha, unit) for unit, alpha in enumerate(alphas)]
@@ -27,7 +22,7 @@ def probe(trained: Trained) -> Findings:
             rows += [row("alpha", "off", abs(alpha - factors[0]), unit) for unit, alpha in enumerate(alphas)]
         return {}, rows
     if {"cell/U", "cell/V"} <= trained.parameters.keys():
-        first, last = ratio(drawn), ratio(trained.parameters)
+        first, last = ratio(trained.initial), ratio(trained.parameters)
         return {}, [row("links", "initial", first), row("links", "trained", last)]
     given = f"the cell {trained.model.cell.name} without learned leaks and without both kinds of links given"
     raise ValueError(f"the probe weights_of_time: {given}; allowed: leaky with learned, linked with one_step")

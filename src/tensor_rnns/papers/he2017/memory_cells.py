@@ -8,8 +8,8 @@ from scipy.stats import spearmanr
 from torch import Tensor
 
 from tensor_rnns.papers.he2017.held import State, accuracy, delay, diagonal, entering, readable, run
-from tensor_rnns.probes.trained import Findings, Trained, one_step_before
-from tensor_rnns.rows import Rows, rows_of, series
+from tensor_rnns.probes.trained import Findings, Trained, correlation, one_step_before
+from tensor_rnns.rows import Rows, rows_of
 from tensor_rnns.tasks.algorithmic import IntegerAddition, Memorization
 from tensor_rnns.tasks.late_bytes import LateBytes
 from tensor_rnns.tasks.pixels import Pixels
@@ -92,12 +92,6 @@ def best_lag(first: Tensor, second: Tensor, most: int) -> int:
     return max(by_lag, key=lambda k: by_lag[k])
 
 
-def correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Pearson correlation of the columns of a and b [N, ..], 0 where one is constant."""
-    a, b = a - a.mean(0), b - b.mean(0)
-    return (a * b).sum(0) / (a.square().sum(0) * b.square().sum(0)).sqrt().clamp(min=1e-30)
-
-
 def kernel(trained: Trained, inputs: Tensor) -> dict[str, Tensor]:
     """How much w_t[p] varies over t and over p."""
     cell = trained.model.cell
@@ -174,8 +168,8 @@ def sums(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> Ro
 
 def pixels(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> Rows:
     """Images: `change`, correlation of the norm of C_t - C_{t-1} with the pixel and with the contour, how far
-    it is from the last one; `class`, right: the share of classes read from all memory at TIMES steps (index),
-    and slope, its rise per step."""
+    it is from the last one; `class`, slope: the rise per step of the share of classes read from all memory at
+    TIMES steps."""
     steps, x = len(inputs), inputs[..., 0]
     change = (along[1:steps] - along[: steps - 1]).flatten(2).norm(dim=-1).flatten()
     with_what = {"pixel": x[1:], "contour": (x[1:] - x[:-1]).abs()}
@@ -184,8 +178,7 @@ def pixels(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> 
     others, wanted = trained.items("valid", inputs.shape[1])
     both = zip(held(trained, others, times), held(trained, inputs, times), strict=True)
     read = [float(readable((a, wanted[None]), (b, targets[None]), trained.task.outputs)) for a, b in both]
-    slope = np.polyfit(times, read, 1)[0]
-    return [*rows_of({"change": correlations, "class": {"slope": slope}}), *series("class", "right", read)]
+    return rows_of({"change": correlations, "class": {"slope": np.polyfit(times, read, 1)[0]}})
 
 
 def carried(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> Rows:

@@ -1,6 +1,5 @@
-"""Can a pattern be read from the state by an affine map, and which units carry it? (mathews2016, 5.1.2)"""
+"""Can a pattern be read from the state by an affine map? (mathews2016, 5.1.2)"""
 
-import itertools
 from collections.abc import Iterator
 
 import torch
@@ -11,35 +10,26 @@ from tensor_rnns.rows import series
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 RIDGE = 1e-6
-CARRIED = 0.9
 
 
 def probe(trained: Trained, *, items: int = 1000) -> Findings:
-    """Arrays and table rows of one replica trained on variable binding.
+    """Table rows of one replica trained on variable binding; no arrays.
 
     For each label k the bits of its pattern (as -1, 1) are fitted by least squares to the state at the middle
     step of its hold, over `items` items of the split valid, and read from as many of the
-    split test. The carriers of label k are the fewest units that hold 0.9 of the squared weights, each
-    weight times its unit's standard deviation. Rows of the item `bits`: accuracy, of the bits read, by label
-    (index k); of `carriers`: units, their number by label; of `overlap`: share, the units that two labels
-    have in common over the smaller of the two sets, by pair. Array: `weight` [N, H], the share of each unit.
-    ValueError for another task.
+    split test. Rows of the item `bits`: accuracy, of the bits read, by label (index k). ValueError for
+    another task.
     """
     trained.require("pattern_in_state", task=VariableBinding)
     fitted, scored = (held(trained, split, items) for split in ("valid", "test"))
-    accuracy, weights = [], []
+    accuracy = []
     for (states, bits), (other_states, other_bits) in zip(fitted, scored, strict=True):
         mean, deviation = states.mean(0), states.std(0)
         scale = torch.where(deviation > 0, 1 / deviation, 0.0)
         w = ridge((states - mean) * scale, bits - bits.mean(0))
         read = ((other_states - mean) * scale) @ w + bits.mean(0)
         accuracy.append(float(((read > 0) == (other_bits > 0)).double().mean()))
-        share = w.square().sum(1)
-        weights.append(share / share.sum().clamp(min=torch.finfo(share.dtype).tiny))
-    sets = [carriers(share) for share in weights]
-    overlaps = [overlap(*pair) for pair in itertools.combinations(sets, 2)]
-    rows = series("bits", "accuracy", accuracy) + series("carriers", "units", map(len, sets))
-    return {"weight": torch.stack(weights)}, rows + series("overlap", "share", overlaps)
+    return {}, series("bits", "accuracy", accuracy)
 
 
 def held(trained: Trained, split: str, items: int) -> list[tuple[Tensor, Tensor]]:
@@ -63,15 +53,3 @@ def ridge(x: Tensor, y: Tensor) -> Tensor:
     """The weights w [H, D] with the least squared error of x w from y, made unique by a slight penalty."""
     size = x.shape[1]
     return torch.linalg.solve(x.mT @ x + RIDGE * len(x) * torch.eye(size, dtype=x.dtype), x.mT @ y)
-
-
-def carriers(share: Tensor) -> set[int]:
-    """The fewest units whose shares [H] add up to at least 0.9, the largest first."""
-    order = share.argsort(descending=True, stable=True)
-    count = int((share[order].cumsum(0) < CARRIED).sum()) + 1
-    return set(order[:count].tolist())
-
-
-def overlap(first: set[int], second: set[int]) -> float:
-    """The units in common over the smaller number of units."""
-    return len(first & second) / min(len(first), len(second))

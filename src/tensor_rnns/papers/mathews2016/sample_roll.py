@@ -6,24 +6,19 @@ import torch
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Findings, Trained
-from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
 
 NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
-STATISTICS = ("notes_a_step", "silent", "repeated", "longest_chord")
 
 
 def probe(trained: Trained, *, steps: int, seed: Natural) -> Findings:
-    """Arrays and table rows of one replica trained on the task polyphony.
+    """Arrays of one replica trained on the task polyphony; no table rows.
 
     From a zero state and the frame that ends a piece, each unit of the next frame is drawn to be on with the
     probability that the net gives it, and the frame is fed back, `steps` times. The draws depend on `seed`
     and the seed of the replica. Arrays: `sample` uint8 [steps, 88], column 0 being MIDI 21, `probability`
-    [steps, 88], `ends` uint8 [steps], 1 where the piece ended, and `training`, the first training piece up to
-    `steps`. Where the lowest note shares the unit of the end, a frame with that unit alone is an end. Rows of
-    the items `sample` and `training` (all frames of the training pieces): notes_a_step, silent (share of
-    steps without a note), repeated (share of steps equal to the one before), longest_chord; in the sample
-    frames that end a piece are no steps. Of `sample` also ends, their number.
+    [steps, 88], and `training`, the first training piece up to `steps`. Nothing sounds where the piece ended;
+    where the lowest note shares the unit of the end, a frame with that unit alone is an end.
     ValueError for another task.
     """
     task = trained.task
@@ -41,11 +36,7 @@ def probe(trained: Trained, *, steps: int, seed: Natural) -> Findings:
     probability[:, columns] = chances[:, unit]
     pieces = task.dataset.arrays
     training = pieces["train_roll"][: min(len(frames), pieces["train_lengths"][0])]
-    groups = {"sample": statistics(sample[~over]) | {"ends": float(over.sum())},
-             "training": statistics(pieces["train_roll"])}  # fmt: skip
-    rows = rows_of(groups)
-    arrays = {"sample": sample, "probability": probability, "ends": over.astype(np.uint8)}
-    return arrays | {"training": np.array(training)}, rows
+    return {"sample": sample, "probability": probability, "training": np.array(training)}, []
 
 
 def drawn(trained: Trained, steps: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -60,13 +51,3 @@ def drawn(trained: Trained, steps: int, generator: np.random.Generator) -> tuple
             frames[step] = generator.random(len(chances[step])) < chances[step]
             frame = frames[step : step + 1].astype(np.float64)
     return frames, chances
-
-
-def statistics(roll: np.ndarray) -> dict[str, float]:
-    """What a roll [steps, notes] is like; zeros where it has no steps."""
-    if len(roll) == 0:
-        return dict.fromkeys(STATISTICS, 0.0)
-    notes = roll.sum(1)
-    repeated = (roll[1:] == roll[:-1]).all(1).mean() if len(roll) > 1 else 0.0
-    values = (notes.mean(), (notes == 0).mean(), repeated, notes.max())
-    return dict(zip(STATISTICS, map(float, values), strict=True))

@@ -1,10 +1,8 @@
 """What an explicit tensor with one-hot labels learns of pairs that it never saw: mathews2016 3.4.5."""
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.style_content import StyleContent
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
@@ -24,8 +22,7 @@ def probe(trained: Trained) -> Findings:
         problem = f"looks at {StyleContent.name} with a full tensor without embeddings, not at {model.name}"
         raise ValueError(f"the probe stored_fibres {problem}")
     name = next(iter(model.shapes()))
-    start = model.initialise(rng(trained.init_seed))[name].astype(np.float32).astype(np.float64)
-    initial = torch.from_numpy(start)[None].requires_grad_()
+    initial = trained.initial[name].float().double()[None].requires_grad_()
     batches = {
         split: next(iter(task.evaluation_of(trained.data_seed, split))) for split in ("train", "valid")
     }
