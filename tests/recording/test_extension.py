@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tensor_rnns.analysis.verdicts import REPRODUCED, UNDECIDED, Judgement
+from tensor_rnns.analysis.verdicts import NOT_JUDGED, REPRODUCED, UNDECIDED, Judgement
 from tensor_rnns.recording import extension
 
 
@@ -32,6 +32,16 @@ def test_seeds_that_came_for_another_claim_are_none_before_a_rule(monkeypatch, t
     assert not (tmp_path / extension.FILE).exists()
     with pytest.raises(ValueError, match="x: after 5 seeds, 70 more, once"):
         extension.granted(catalogue, "x", 40, 70, tmp_path, planned=5)
+
+
+def test_a_claim_without_a_verdict_gets_no_seeds(monkeypatch, tmp_path):
+    """As of runs on other data: what so few could not refute no more of them decides."""
+    judged = {
+        "x": Judgement("yes", NOT_JUDGED, reason="no outcome of 5 seeds could refute it, one of 19 could")
+    }
+    monkeypatch.setattr(extension, "judge_claims", lambda *_: judged)
+    with pytest.raises(ValueError, match="allowed are claims undecided or that these could not refute"):
+        extension.granted(SimpleNamespace(claims=[], experiments={}), "x", 5, 14, tmp_path)
 
 
 def test_seeds_stay_below_those_of_a_search(monkeypatch, tmp_path):

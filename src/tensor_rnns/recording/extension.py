@@ -12,7 +12,7 @@ from pathlib import Path
 from tensor_rnns.analysis.judge import CLAIMS, judge_claims
 from tensor_rnns.analysis.rules import is_irrefutable, seeds_that_decide
 from tensor_rnns.analysis.stopping import FILE, Rule, rules
-from tensor_rnns.analysis.verdicts import UNDECIDED
+from tensor_rnns.analysis.verdicts import REPRODUCED, UNDECIDED
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED, SEARCH_SEED
 from tensor_rnns.files import read_csv, write_csv
@@ -44,8 +44,7 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
     rows = []
     for row in read_csv(path, CLAIMS, RECORDED):
         decide = seeds_that_decide(row["reason"])
-        open_to_more = row["verdict"] == UNDECIDED or is_irrefutable(row["reason"])
-        if not open_to_more or decide is None or row["claim"] not in known:
+        if not is_open_to_more(row["verdict"], row["reason"]) or decide is None or row["claim"] not in known:
             continue
         its = [by_name[name] for name in known[row["claim"]][0]]
         held = [store.seeds(unit, results) for unit in its]
@@ -62,6 +61,11 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
         rows.append((hours, line(f"{row['claim']:<38}", numbers, COLUMNS, row["statement"] + used)))
     yield head(COLUMNS, f"{'claim':<38}")
     yield from (text for _, text in sorted(rows))
+
+
+def is_open_to_more(verdict: str, reason: str) -> bool:
+    """Whether more seeds may decide a claim, or refute it where those that it has could not."""
+    return verdict == UNDECIDED or (verdict == REPRODUCED and is_irrefutable(reason))
 
 
 def committed(path: Path) -> bool:
@@ -84,7 +88,7 @@ def granted(
     path, has = results / FILE, f"{judgement.verdict} (seeds: {held})"
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
     rule = written.get(claim) or Rule(claim, int(min(held, planned)), seeds)
-    if judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
+    if not is_open_to_more(judgement.verdict, judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
     if rule.most > most:
         told = f"{asked}, {rule.most:,} in all; allowed beside a search are at most {most:,}"
