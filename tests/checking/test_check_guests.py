@@ -29,7 +29,7 @@ TIED = "^guest cell my_leaky: its step gives replicas together other results tha
         ("import sys\n" + EXAMPLE + "\nsys.exit(0)\n", r"SystemExit: 0 \(bad\.py:"),
         (
             EXAMPLE.replace("(h,) = state", "(h,) = state; p['W'].numpy()"),
-            r"my_leaky: its step fails: RuntimeError: Can't call numpy\(\) on Tensor that requires grad",
+            r"my_leaky: RuntimeError: Can't call numpy\(\) on Tensor that requires grad",
         ),
         (EXAMPLE.replace("keep: float = 0.9", "keep: float"), "keep has no default"),
         (

@@ -88,8 +88,8 @@ ARTEFACTS = {
     ),
     "value of a probe's argument": (
         "answer_in_state, where: {variant: tgu}",
-        "answer_in_state, where: {variant: tgu}, arguments: {quiet: .inf}",
-        "quiet is inf; allowed is a number above 0",
+        "answer_in_state, where: {variant: tgu}, arguments: {items: .inf}",
+        "items is inf; allowed is a whole number from 1 to a billion",
     ),
     "argument that a probe needs": (
         "answer_in_state, where: {variant: tgu}",

@@ -7,7 +7,7 @@ from pathlib import Path
 import tensor_rnns
 
 SOURCE = Path(tensor_rnns.__file__).parent
-MOST_LINES = 44_031
+MOST_LINES = 44_030
 """Lowered as lines leave; raised only with a reason in the message of the commit."""
 MOST_OF_A_FILE = 300
 MOST_OF_A_BODY = 40

@@ -55,8 +55,8 @@ class Outcome:
 
     def unclear(self, reason: str) -> "Outcome":
         """Unclear for a reason that neither more seeds nor another number of ours would take away."""
-        reasons = tuple(told for told in self.reasons if seeds_that_decide(told) is None)
-        return replace(self, holds="unclear", margin=None, reasons=reasons).because(reason)
+        kept = (told for told in self.reasons if seeds_that_decide(told) is None)
+        return replace(self, holds="unclear", margin=None, reasons=(*kept, reason))
 
 
 def answer(yes: bool, no: bool) -> str:
@@ -68,8 +68,7 @@ def advised(outcome: Outcome, decides: Callable[[int], bool]) -> Outcome:
     """An undecided outcome with the number of seeds that would decide, another as it is."""
     if outcome.holds != "unclear":
         return outcome
-    needed = intervals.seeds_to_decide(decides)
-    if needed is None:
+    if (needed := intervals.seeds_to_decide(decides)) is None:
         return outcome.because(UNDECIDABLE)
     return outcome.because(ADVICE.format(max(needed, outcome.n + 1)))
 

@@ -6,6 +6,7 @@ one anywhere. What passes is a pure function of the cell, its code, the kernel a
 
 import hashlib
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -136,8 +137,11 @@ def alone_or_among_many(cell: Cell, given: Given) -> str:
 @torch.no_grad()
 def untrainable(cell: Cell) -> str | None:
     """Why no cohort can train a cell: steps give replicas together other results than alone, make a tensor
-    whose shape hangs on numbers, or never read a parameter, which is counted; None where none of these."""
+    whose shape hangs on numbers, or never read a parameter, which is counted; None where none of these.
+    Whatever a step raises with parameters that learn."""
     params, inputs, state = drawn(cell, torch.float32, torch.device("cpu"), one_hot=False, steps=4 * STEPS)
+    with torch.enable_grad(), warnings.catch_warnings(action="ignore"):  # of a number taken out of a tensor
+        cell.step({name: part.clone().requires_grad_() for name, part in params.items()}, inputs[0], state)
     held = {**params, "its input": inputs} | {f"state {k}": part for k, part in enumerate(state)}
     with Observer(held) as watched:
         _, together = LOOP(cell, params, inputs, state)
