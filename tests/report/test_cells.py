@@ -12,6 +12,7 @@ from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import read_csv, read_json, write_json
 from tensor_rnns.report.build import build
+from tests.report.test_recorded import SCORED as WEIGHED
 
 
 class Tables(HTMLParser):
@@ -120,16 +121,13 @@ made-1,5.1,text,The loss of the TGU is 0.0021,
 made-2,5.1,text,The TGU is below the GRU,
 made-3,5.2,text,All nets are small,no criterion
 """
-SCORED = """\
-weights:
-  headline: {weight: 10, why: cited}
-  trained outcomes: {weight: 3, why: outcomes}
-  computed: {weight: 1, why: numbers}
-  counts: {weight: 0.5, why: sizes}
-  identities: {weight: 0.25, why: equations}
+SCORED = (
+    WEIGHED.partition("headlines:")[0]
+    + """\
 headlines:
   - {statements: [made-2], quote: Some nets are better., page: 7, artefact: table-1, why: the title says so}
 """
+)
 
 
 COUNTS = {
