@@ -52,7 +52,7 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
         # Seeds that came for another claim are known: a rule has to bring as many more.
         # What is pooled over curves is counted in runs.
         counted = rule.counted(min(held)) if rule else min(*held, *(unit.seeds for unit in its))
-        decide = math.ceil(decide / max(1, round(int(row["n"] or 0) / counted)))
+        decide = math.ceil(decide / max(1, round(int(row["n"] or 0) / max(1, counted))))
         known_ones = 0 if rule else min(held) - min(unit.seeds for unit in its)
         decide = max(decide, min(held) + known_ones) if known_ones > 0 else decide
         hours = sum(hours_of_seeds(unit, decide - have, costs) for unit, have in zip(its, held, strict=True))
